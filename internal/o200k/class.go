@@ -21,8 +21,12 @@ const (
 func (c class) leads() bool   { return c&(inWord|inBreak) == 0 } // [^\r\n\p{L}\p{N}]
 func (c class) isPunct() bool { return c&(inWord|inSpace) == 0 } // [^\s\p{L}\p{N}]
 
+// tabled is where the table of classes ends. Beyond are ideographs and
+// variation selectors, which are rare enough to be looked up.
+const tabled = 0x20000
+
 // classes is the table of classes by code point.
-type classes [unicode.MaxRune + 1]class
+type classes [tabled]class
 
 var sets = []struct {
 	table *unicode.RangeTable
@@ -46,7 +50,7 @@ func (t *classes) fill() {
 			}
 		}
 		for _, r := range set.table.R32 {
-			for c := int(r.Lo); c <= int(r.Hi); c += int(r.Stride) {
+			for c := int(r.Lo); c <= int(r.Hi) && c < tabled; c += int(r.Stride) {
 				t[c] = set.class
 			}
 		}
@@ -61,5 +65,13 @@ func (t *classes) classAt(s string, i int) (class, int) {
 		return t[c], 1
 	}
 	r, n := utf8.DecodeRuneInString(s[i:])
-	return t[r], n
+	if r < tabled {
+		return t[r], n
+	}
+	for _, set := range sets {
+		if unicode.Is(set.table, r) {
+			return set.class, n
+		}
+	}
+	return 0, n
 }

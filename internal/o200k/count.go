@@ -1,13 +1,20 @@
 package o200k
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Count returns the number of tokens of s.
 func Count(s string) int {
-	v, n := load(), 0
-	s = toValidUTF8(s)
+	return load().countTokens(toValidUTF8(s))
+}
+
+// countTokens returns the number of tokens of valid UTF-8.
+func (v *vocab) countTokens(s string) int {
+	n := 0
 	for i := 0; i < len(s); {
-		end := v.pieceEnd(s, i)
+		end := v.nextPieceEnd(s, i)
 		n += v.countPiece(s, i, end)
 		i = end
 	}
@@ -20,5 +27,10 @@ func toValidUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
-	return string([]rune(s))
+	var b strings.Builder
+	b.Grow(len(s) + len(s)/2)
+	for _, r := range s {
+		b.WriteRune(r)
+	}
+	return b.String()
 }

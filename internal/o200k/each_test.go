@@ -7,7 +7,7 @@ func each(s string, f func(piece string, tokens int)) {
 	v := load()
 	s = toValidUTF8(s)
 	for i := 0; i < len(s); {
-		end := v.pieceEnd(s, i)
+		end := v.nextPieceEnd(s, i)
 		f(s[i:end], v.countPiece(s, i, end))
 		i = end
 	}

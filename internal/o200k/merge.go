@@ -9,29 +9,34 @@ import (
 
 // countPiece returns the number of tokens of the piece s[i:end].
 func (v *vocab) countPiece(s string, i, end int) int {
-	n, piece := end-i, s[i:end]
-	if n > cached {
-		return v.countNew(piece)
-	}
+	n := end - i
+	var k key
 	short, ok := uint64(0), false
-	if n <= 8 {
-		var word uint64
+	switch {
+	case n <= 8:
 		if len(s)-i >= 8 {
 			spare := (64 - 8*n) & 63
-			word = load64(s, i) << spare >> spare
+			k[0] = load64(s, i) << spare >> spare
 		} else {
 			for j := end - 1; j >= i; j-- {
-				word = word<<8 | uint64(s[j])
+				k[0] = k[0]<<8 | uint64(s[j])
 			}
 		}
-		if short, ok = shortKey(word, n); ok && (v.isCommon(short) || v.isRare(short)) {
+		if short, ok = shortKey(k[0], n); ok && v.isCommon(short) {
 			return 1
 		}
+	case n <= cached:
+		k = keyOf(s, i, end)
+	default:
+		return v.countNew(s[i:end])
 	}
-	c := v.cache.get(piece)
+	l := v.cache.line(k, n)
+	c := l.get(k, n)
 	if c == 0 {
-		c = v.countNew(piece)
-		v.cache.put(piece, c)
+		if c = 1; !ok || !v.isRare(short) {
+			c = v.countNew(s[i:end])
+		}
+		l.put(k, n, c)
 	}
 	return c
 }
@@ -62,27 +67,61 @@ func (v *vocab) countNew(p string) int {
 // what else is, a border adds a token at the most.
 const swept = 1 << 16
 
+// startToken returns the token to start with at p[i:], and its length: a byte; or a
+// whole character, where no token reaches from a neighbour into it. Then it is
+// merged by itself, before anything that it is a part of.
+func (v *vocab) startToken(p string, i int) (id uint32, size int) {
+	c := p[i]
+	if c < 0xC0 {
+		return v.single[c], 1
+	}
+	id = none
+	switch {
+	case c < 0xE0 && i+2 <= len(p):
+		id, size = v.pairs[int(c)<<8|int(p[i+1])], 2
+	case c>>4 == 0xE && i+3 <= len(p):
+		id, size = v.runes[uint16(c)<<12|uint16(p[i+1]&0x3F)<<6|uint16(p[i+2]&0x3F)], 3
+	}
+	if id == none || i > 0 && v.isTorn(p[i-1], c) || i+size < len(p) && v.isTorn(p[i+size-1], p[i+size]) {
+		return v.single[c], 1
+	}
+	return id, size
+}
+
 // part is a token of a piece, and above it what it and its right neighbour
 // merge into, or none.
 type part uint64
 
 func (p part) id() uint32 { return uint32(p) }
 
-// scanned is the longest piece that scan takes. It looks through all pairs
+// scanned is how many tokens scan can start with. It looks through all pairs
 // for every merge, so for longer pieces sweep is faster.
 const scanned = 64
 
 // scan merges the bytes of a piece, lowest rank first, leftmost first among
-// equals, and returns the tokens. It is not ok if there are too many bytes.
+// equals, and returns the tokens. It is not ok if there are too many of them.
 func (v *vocab) scan(p string, buf *[scanned]part) (parts []part, ok bool) {
-	if len(p) > scanned {
+	if len(p) > 3*scanned {
 		return nil, false
 	}
-	n := len(p) - 1
-	for i := range n {
-		buf[i] = part(v.pairs[int(p[i])<<8|int(p[i+1])])<<32 | part(v.single[p[i]])
+	left, last := v.startToken(p, 0)
+	n := 0
+	for i := last; i < len(p); n++ {
+		if n == scanned-1 {
+			return nil, false
+		}
+		right, size := v.startToken(p, i)
+		var rank uint32
+		if last == 1 && size == 1 {
+			rank = v.pairs[int(p[i-1])<<8|int(p[i])]
+		} else {
+			rank = v.mergedToken(left, right)
+		}
+		buf[n] = part(rank)<<32 | part(left)
+		i += size
+		left, last = right, size
 	}
-	buf[n] = none<<32 | part(v.single[p[n]])
+	buf[n] = none<<32 | part(left)
 	parts = buf[:n+1]
 	for {
 		// Finding the smallest and then its place takes two loops without a
@@ -137,8 +176,7 @@ var sweepers = sync.Pool{New: func() any { return new(sweeper) }}
 // need no heap, only a list for each rank. It returns the number of tokens.
 func (v *vocab) sweep(p string) int {
 	w := sweepers.Get().(*sweeper)
-	w.fill(v, p)
-	n := len(p)
+	n := w.fill(v, p)
 	for word := range len(w.full) {
 		for w.full[word] != 0 {
 			bit := w.full[word] & -w.full[word]
@@ -150,16 +188,21 @@ func (v *vocab) sweep(p string) int {
 	return n
 }
 
-// fill sets the nodes up with the tokens of single bytes.
-func (w *sweeper) fill(v *vocab, p string) {
+// fill sets the nodes up with the tokens to start with and returns their
+// number.
+func (w *sweeper) fill(v *vocab, p string) (n int) {
 	w.nodes = slices.Grow(w.nodes[:0], len(p))[:len(p)]
-	for i := range len(p) {
-		at := int32(i)
-		w.nodes[i] = node{id: v.single[p[i]], rank: none, prev: at - 1, next: at + 1}
-		if i > 0 {
-			w.link(at-1, v.pairs[int(p[i-1])<<8|int(p[i])])
+	last := int32(-1)
+	for i := 0; i < len(p); n++ {
+		id, size := v.startToken(p, i)
+		w.nodes[i] = node{id: id, rank: none, prev: last, next: int32(i + size)}
+		if last >= 0 {
+			w.link(last, v.mergedToken(w.nodes[last].id, id))
 		}
+		last = int32(i)
+		i += size
 	}
+	return n
 }
 
 // mergeAll does all merges of one rank and returns their number.

@@ -3,9 +3,9 @@ package o200k
 import (
 	_ "embed"
 	"encoding/binary"
-	"hash/maphash"
 	"math/bits"
 	"sync"
+	"unicode/utf8"
 )
 
 // packed is the vocabulary as the command tools/vocab writes it: for every
@@ -48,10 +48,15 @@ type vocab struct {
 
 	cache cache
 
-	// single and pairs are the tokens that merging starts with: of each byte, and of
-	// two neighbouring bytes, or none.
+	// single, pairs and runes are the tokens that merging starts with: of each
+	// byte, of two neighbouring bytes, of each character that UTF-8 writes in
+	// three bytes; or none. torn has the bit before<<8 | after where a token
+	// holds these two bytes with a border of characters between them, and a
+	// part of a character at one of its ends.
 	single [256]uint32
 	pairs  [1 << 16]uint32
+	runes  [1 << 16]uint32
+	torn   [1 << 16 / 64]uint64
 
 	// merges holds left<<36 | right<<18 | merge for every merge there is;
 	// maybe, which is small, rules most other pairs out.
@@ -66,8 +71,6 @@ type vocab struct {
 	used    int // bytes of text
 }
 
-var seed = maphash.MakeSeed()
-
 // load returns the vocabulary, which the first call unpacks.
 var load = sync.OnceValue(unpackVocab)
 
@@ -75,10 +78,15 @@ func unpackVocab() *vocab {
 	if packed[:4] != "o2k1" || uint32(load64(packed, 0)>>32) != size {
 		panic("o200k: vocab.bin is not the vocabulary this package was written for: run go generate ./internal/o200k")
 	}
-	v := &vocab{cache: cache{counts: map[string]int{}}}
+	v := new(vocab)
 	v.classes.fill()
+	// These are zero already. Writing to fresh memory before it is read, here
+	// and below, saves one of two page faults for every page.
+	clear(v.common[:])
+	clear(v.rare[:])
+	clear(v.long[:])
 	for i := range v.pairs {
-		v.pairs[i] = none
+		v.pairs[i], v.runes[i] = none, none
 	}
 	for id := range uint32(256) {
 		b := packed[8+id]
@@ -87,7 +95,10 @@ func unpackVocab() *vocab {
 	}
 	// Half of the work is entering the merges, which needs nothing of the rest.
 	var wg sync.WaitGroup
-	wg.Go(func() { eachMerge(v.addMerge) })
+	wg.Go(func() {
+		clear(v.merges[:])
+		eachMerge(v.addMerge)
+	})
 	eachMerge(v.addToken)
 	wg.Wait()
 	return v
@@ -128,6 +139,9 @@ func (v *vocab) addToken(left, right, id uint32) {
 // addShort adds a token of n <= 8 bytes.
 func (v *vocab) addShort(id uint32, word uint64, n int) {
 	v.lengths[id], v.words[id] = uint8(n), word
+	if word&(0x80|0x80<<(8*n-8)) != 0 {
+		v.addRunes(id)
+	}
 	key, ok := shortKey(word, n)
 	switch {
 	case !ok:
@@ -143,16 +157,18 @@ func (v *vocab) addShort(id uint32, word uint64, n int) {
 func (v *vocab) addLong(id, left, right uint32, n int) {
 	start := v.used
 	v.lengths[id], v.words[id] = uint8(n), uint64(start)
-	var buf [8]byte
-	copy(v.text[start:], v.tokenBytes(left, &buf))
-	copy(v.text[start+int(v.lengths[left]):], v.tokenBytes(right, &buf))
+	v.copyToken(v.text[start:], left)
+	v.copyToken(v.text[start+int(v.lengths[left]):], right)
 	v.used += n
+	if v.text[start] >= utf8.RuneSelf || v.text[start+n-1] >= utf8.RuneSelf {
+		v.addRunes(id)
+	}
 	v.indexLong(id)
 }
 
 func (v *vocab) indexLong(id uint32) {
 	var buf [8]byte
-	hash := maphash.Bytes(seed, v.tokenBytes(id, &buf))
+	hash := hashBytes(v.tokenBytes(id, &buf))
 	insertEntry(v.long[:], hash>>(64-longBits), hash&^idMask|uint64(id))
 }
 
@@ -163,6 +179,23 @@ func insertEntry(table []uint64, slot, entry uint64) {
 	table[slot] = entry
 }
 
+// addRunes enters a token in runes and torn, where it belongs there.
+func (v *vocab) addRunes(id uint32) {
+	var buf [8]byte
+	token := v.tokenBytes(id, &buf)
+	if utf8.Valid(token) {
+		if r, n := utf8.DecodeRune(token); n == 3 && n == len(token) {
+			v.runes[r] = id
+		}
+		return
+	}
+	for i := 1; i < len(token); i++ {
+		if utf8.RuneStart(token[i]) {
+			v.torn[uint(token[i-1])<<2|uint(token[i])>>6] |= 1 << (token[i] % 64)
+		}
+	}
+}
+
 // tokenBytes returns the bytes of a token, for which it may use buf.
 func (v *vocab) tokenBytes(id uint32, buf *[8]byte) []byte {
 	n, word := int(v.lengths[id]), v.words[id]
@@ -171,6 +204,21 @@ func (v *vocab) tokenBytes(id uint32, buf *[8]byte) []byte {
 	}
 	binary.LittleEndian.PutUint64(buf[:], word)
 	return buf[:n]
+}
+
+// copyToken copies a token to b. It may write up to eight bytes more.
+func (v *vocab) copyToken(b []byte, id uint32) {
+	if n, word := int(v.lengths[id]), v.words[id]; n > 8 {
+		copy(b, v.text[word:int(word)+n])
+	} else {
+		binary.LittleEndian.PutUint64(b, word)
+	}
+}
+
+// isTorn tells whether a token may start or end inside one of the characters
+// that meet between these two bytes, and reach into the other.
+func (v *vocab) isTorn(before, after byte) bool {
+	return v.torn[uint(before)<<2|uint(after)>>6]>>(after%64)&1 != 0
 }
 
 // mergedToken returns the token that two neighbours merge into, or none.
@@ -207,18 +255,25 @@ func hashKey(key uint64) uint64 { return (key ^ key>>29) * 0x9E3779B97F4A7C15 }
 
 // isCommon and isRare tell whether a key is in one of the sets.
 func (v *vocab) isCommon(key uint64) bool {
-	return hasKey(v.common[:], hashKey(key)>>(64-commonBits), key)
+	for slot := hashKey(key) >> (64 - commonBits); ; slot = (slot + 1) % uint64(len(v.common)) {
+		switch v.common[slot] {
+		case key:
+			return true
+		case 0:
+			return false
+		}
+	}
 }
 
 func (v *vocab) isRare(key uint64) bool {
-	return hasKey(v.rare[:], hashKey(key)>>(64-rareBits), key)
-}
-
-func hasKey(table []uint64, slot, key uint64) bool {
-	for table[slot] != key && table[slot] != 0 {
-		slot = (slot + 1) & uint64(len(table)-1)
+	for slot := hashKey(key) >> (64 - rareBits); ; slot = (slot + 1) % uint64(len(v.rare)) {
+		switch v.rare[slot] {
+		case key:
+			return true
+		case 0:
+			return false
+		}
 	}
-	return table[slot] != 0
 }
 
 // isLong tells whether p is one of the tokens that are in neither set.
@@ -226,17 +281,39 @@ func (v *vocab) isLong(p string) bool {
 	if len(p) > longest {
 		return false
 	}
-	var buf [8]byte
-	hash := maphash.String(seed, p)
+	hash := hashBytes(p)
 	for slot := hash >> (64 - longBits); ; slot = (slot + 1) % uint64(len(v.long)) {
 		e := v.long[slot]
 		if e == 0 {
 			return false
 		}
-		if id := uint32(e & idMask); (e^hash)&^idMask == 0 && string(v.tokenBytes(id, &buf)) == p {
+		if id := uint32(e & idMask); (e^hash)&^idMask == 0 && v.tokenIs(id, p) {
 			return true
 		}
 	}
+}
+
+// tokenIs tells whether a token is p, which has at least eight bytes.
+func (v *vocab) tokenIs(id uint32, p string) bool {
+	n, word := int(v.lengths[id]), v.words[id]
+	if n <= 8 {
+		return n == len(p) && word == load64(p, 0)
+	}
+	return string(v.text[word:int(word)+n]) == p
+}
+
+// hashBytes is a hash of at least eight bytes.
+func hashBytes[T string | []byte](p T) uint64 {
+	h := uint64(len(p))
+	for i := 0; i < len(p)-8; i += 8 {
+		h = mixHash(h, load64(p, i))
+	}
+	return mixHash(h, load64(p, len(p)-8))
+}
+
+func mixHash(h, x uint64) uint64 {
+	hi, lo := bits.Mul64(h^x^0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)
+	return hi ^ lo
 }
 
 // Tokens calls f with the bytes of every token, in the order of their ranks. Some
