@@ -266,7 +266,7 @@ func (c *cache) len() int {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
-		n += len(s.young) + len(s.old)
+		n += s.young.n + s.old.n
 		s.mu.Unlock()
 	}
 	return n
