@@ -3,6 +3,7 @@ package loop_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 // slowly is a summariser that takes its time, and tells when it is at work.
 type slowly struct {
 	begun chan struct{}
-	long  bool
+	long  atomic.Bool // it may still be asked after it was given up
 }
 
 func (s *slowly) Summarize(ctx context.Context, in summary.Input) (summary.Output, error) {
@@ -24,7 +25,7 @@ func (s *slowly) Summarize(ctx context.Context, in summary.Input) (summary.Outpu
 	case s.begun <- struct{}{}:
 	default:
 	}
-	if s.long {
+	if s.long.Load() {
 		<-ctx.Done()
 		return summary.Output{}, ctx.Err()
 	}
@@ -127,7 +128,7 @@ func TestInterruptCompaction(t *testing.T) {
 		b.must(d, "Tell me "+strings.Repeat("more and more ", 40))
 	}
 	before := story(whole(t, d.Session()))
-	s.long = true
+	s.long.Store(true)
 	d.Submit("/compact everything")
 	waitFor(t, s.begun)
 	d.Interrupt()
@@ -165,7 +166,7 @@ reached:
 		t.Fatalf("no compaction was cancelled:\n%s", b.ui.text())
 	}
 	whole(t, d.Session())
-	s.long = false
+	s.long.Store(false)
 	b.must(d, "/compact")
 	if b.ui.count(loop.Compacted) != 1 {
 		t.Errorf("not compacted:\n%s", b.ui.text())
