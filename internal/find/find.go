@@ -56,6 +56,9 @@ func newFinder(words []string, fold bool) *Finder {
 	f := &Finder{stride: 1 << 30, fold: fold, pieces: map[uint32][]piece{}}
 	for _, w := range words {
 		f.stride = min(f.stride, len(w)-3)
+		if f.stride < 1 {
+			panic("find: " + w + " has less than four bytes")
+		}
 	}
 	for _, w := range words {
 		for i := range f.stride {

@@ -77,7 +77,7 @@ var (
 		"deve, devem, sempre, apenas, somente, não, devi, devono, mai, soltanto, invece, vez de, vez di, "+
 		"moet, nooit, altijd, alleen",
 		// Scripts in which blanks do not tell, or in which words have many endings.
-		"必须", "必須", "不要", "不能", "不得", "不可", "只能", "仅仅", "永远", "始终", "总是", "务必", "禁止", "而不是", "必ず", "絶対", "しないで", "のみ", "だけ", "代わりに", "ないでください",
+		"必须", "必須", "不要", "不能", "不得", "不可", "只能", "永远", "始终", "总是", "务必", "禁止", "而不是", "必ず", "絶対", "しないで", "のみ", "だけ", "代わりに", "ないでください",
 		"반드시", "절대", "항상", "하지", "대신", "должен", "должна", "должны", "никогда", "всегда", "только", "нельзя", "вместо")
 
 	// These bind unless the sentence tells of its writer, asks or supposes.
@@ -101,7 +101,7 @@ func spaced(phrases string, others ...string) *find.Finder {
 func hasBindingWord(s string) bool {
 	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(s, "’", "'")), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
 	text := ownWords.Replace(" " + strings.Join(words, " ") + " ")
-	return binding.In(text) ||
+	return binding.In(text) || strings.Contains(text, "仅") ||
 		find.Any(text, " not ", " pas ") && bindingPair.MatchString(text) ||
 		bindingUnasked.In(text) && !strings.HasSuffix(s, "?") && !find.Any(text, asking...)
 }

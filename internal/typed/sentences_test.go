@@ -30,6 +30,7 @@ func TestBindingSentencesOfNeed(t *testing.T) {
 	for _, s := range []string{
 		"You have to run the tests first.", "It needs to work offline.", "We have to stay on Go 1.21.", "Under no circumstances touch main.",
 		"No new dependencies.", "The API cannot change.", "The schema can't be changed.", "Please refrain from it.", "Make sure it builds.", "I don't ever want to see that.",
+		"仅修改测试。", "Utilise pnpm, n'installe pas npm.", "Ne touche pas main.",
 	} {
 		if len(BindingSentences(s)) == 0 {
 			t.Errorf("does not bind: %s", s)
