@@ -36,6 +36,7 @@ func (a *app) replayCommand() *cobra.Command {
   winnow replay sessions/ --alone                           whole sessions beside each agent alone
   winnow replay sessions/ --search                          does one search find what is hidden?
   winnow replay sessions/ --read 10 --seed 7                ten compactions to read
+  winnow replay sessions/ --read 10 --window 200000 --fixed 42000
 
 Replays recorded sessions under compaction policies, offline and without a model. It
 measures whether the text of the agent's next edits is still there, what it would have
@@ -60,6 +61,7 @@ counted with the tables of the o200k vocabulary.`,
 	fl.StringVar(&f.commit, "commit", "", "`NAME` of the commit for the written reports")
 	cmd.MarkFlagsMutuallyExclusive("edits", "field", "alone", "search", "read")
 	cmd.MarkFlagsMutuallyExclusive("policy", "edits")
+	cmd.MarkFlagsMutuallyExclusive("fixed", "edits")
 	cmd.MarkFlagsMutuallyExclusive("policy", "read")
 	return cmd
 }
@@ -83,7 +85,7 @@ func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error
 	var crew replay.Crew
 	switch {
 	case f.read != 0:
-		return a.replayRead(cmd, args, f, windows)
+		return a.replayRead(cmd, args, f, eachPlace(windows, fixed))
 	case f.field:
 		o := &replay.FieldOptions{Targets: targets, Seed: f.seed}
 		if o.Places, err = fieldPlaces(windows, fixed, f.at); err != nil {
@@ -103,9 +105,12 @@ func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error
 			return replay.Alone(ctx, d, peers.Alone(), places, &crew)
 		})
 	case f.edits:
-		window, err := oneWindow("--edits", windows)
-		if err != nil {
-			return err
+		if len(windows) > 1 {
+			return usageErrorf("--edits looks at one window; name one with --window")
+		}
+		window := 0
+		if windows != nil {
+			window = windows[0]
 		}
 		return a.measureBoard(cmd, args, f, &crew.Progress, func(d *replay.Data) (board, error) { return replay.RunNext(ctx, d, window, &crew) })
 	}
@@ -128,17 +133,6 @@ func (a *app) runReplay(cmd *cobra.Command, args []string, f *replayFlags) error
 		}
 	}
 	return a.measureBoard(cmd, args, f, &o.Progress, func(d *replay.Data) (board, error) { return replay.Run(ctx, d, o) })
-}
-
-// oneWindow returns the window of a report that looks at one, 0 for its usual one.
-func oneWindow(report string, windows []int) (int, error) {
-	switch len(windows) {
-	case 0:
-		return 0, nil
-	case 1:
-		return windows[0], nil
-	}
-	return 0, usageErrorf("%s looks at one window; name one with --window", report)
 }
 
 // board is what a measurement gives.
@@ -195,15 +189,18 @@ func (a *app) loadReplayData(cmd *cobra.Command, args []string) (*replay.Data, e
 }
 
 // replayRead prints compactions.
-func (a *app) replayRead(cmd *cobra.Command, args []string, f *replayFlags, windows []int) error {
+func (a *app) replayRead(cmd *cobra.Command, args []string, f *replayFlags, places []replay.Place) error {
 	if f.read < 0 || a.asJSON {
 		return usageErrorf("--read prints a number of compactions as text")
 	}
-	window, err := oneWindow("--read", windows)
-	if err != nil {
-		return err
+	r := replay.Reading{Count: f.read, Seed: f.seed}
+	switch len(places) {
+	case 0:
+	case 1:
+		r.Window, r.Fixed = places[0].Window, places[0].Fixed
+	default:
+		return usageErrorf("--read looks at one place; name one window and one fixed part")
 	}
-	r := replay.Reading{Count: f.read, Seed: f.seed, Window: window}
 	data, err := a.loadReplayData(cmd, args)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-llm/winnow"
 	"github.com/winnow-llm/winnow/chat"
 	"github.com/winnow-llm/winnow/internal/text"
 	"github.com/winnow-llm/winnow/internal/work"
@@ -22,6 +23,29 @@ type Reading struct {
 	Count  int    // how many; 0 is ten
 	Seed   uint64 // the same seed draws the same compactions
 	Window int    // tokens; 0 is 64,000
+
+	// Fixed is what system prompt and tools have, in tokens, as in [Place]. With 0 the
+	// conversation has the window to itself.
+	Fixed int
+}
+
+// place returns where the compactions are made.
+func (r Reading) place() (fieldPlace, error) {
+	if r.Fixed == 0 {
+		p, err := alonePlace(cmp.Or(r.Window, 64000))
+		if err != nil {
+			return p, err
+		}
+		p.policies = p.policies[len(p.policies)-1:]
+		return p, nil
+	}
+	places, err := openPlaces([]Place{{Window: cmp.Or(r.Window, 200_000), Fixed: r.Fixed}})
+	if err != nil {
+		return fieldPlace{}, err
+	}
+	nothingSet, err := Shipped("nothing set", winnow.Settings{}, places[0].Place, 0)
+	places[0].policies = []FieldPolicy{nothingSet}
+	return places[0], err
 }
 
 // Read draws compactions of sessions and writes each as the model would read it:
@@ -30,39 +54,50 @@ type Reading struct {
 // of the sessions take turns, and no repository comes a second time before each
 // had its own.
 func Read(ctx context.Context, out io.Writer, d *Data, r Reading) error {
-	r.Count, r.Window = cmp.Or(r.Count, 10), cmp.Or(r.Window, 64000)
-	policies, err := nextPolicies(r.Window)
+	place, err := r.place()
 	if err != nil {
 		return err
 	}
-	nothingSet := &policies[len(policies)-1]
-	for n, s := range d.drawSessions(rand.New(rand.NewPCG(r.Seed, 1)), r.Window) {
-		if n == r.Count {
+	type drawn struct {
+		x   *nextIndex
+		req chat.Request
+		cut *NextCut
+	}
+	n := 0
+	for _, s := range d.drawSessions(rand.New(rand.NewPCG(r.Seed, 1)), place.Room()/2) {
+		if n == cmp.Or(r.Count, 10) {
 			break
 		}
-		x := newNextIndex(s)
-		cuts := x.findCuts(r.Window)
+		var cuts []drawn
+		err := eachCut(s, []fieldPlace{place}, func(_ int, x *nextIndex, req chat.Request, c *NextCut) error {
+			cuts = append(cuts, drawn{x, req, c})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 		if len(cuts) == 0 {
 			continue
 		}
-		cut := &cuts[rand.New(rand.NewPCG(r.Seed, uint64(n))).IntN(len(cuts))]
-		msgs, given, err := viewOf(ctx, nothingSet, chat.Request{History: s.History.Head(cut.At), Rules: Rules()})
+		c := cuts[rand.New(rand.NewPCG(r.Seed, uint64(n))).IntN(len(cuts))]
+		n++
+		msgs, given, err := viewOf(ctx, &place.policies[0], c.req)
 		if err != nil {
-			return fmt.Errorf("replay: %s at message %d: %w", s.File, cut.At, err)
+			return fmt.Errorf("replay: %s at message %d: %w", s.File, c.cut.At, err)
 		}
-		if err := x.writeCompaction(out, n+1, cut, msgs, given); err != nil {
+		if err := c.x.writeCompaction(out, n, c.cut, msgs, given); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// drawSessions returns the sessions that fill a window, in a random order in which
-// formats take turns.
-func (d *Data) drawSessions(r *rand.Rand, window int) []*Session {
+// drawSessions returns the sessions that may have some tokens, in a random order in
+// which formats take turns.
+func (d *Data) drawSessions(r *rand.Rand, least int) []*Session {
 	byFormat := map[transcript.Format][]*Session{}
 	for _, i := range r.Perm(len(d.Sessions)) {
-		if s := &d.Sessions[i]; !tooShort(s, window) && len(newNextIndex(s).findCuts(window)) > 0 {
+		if s := &d.Sessions[i]; !tooShort(s, least) {
 			byFormat[s.Format] = append(byFormat[s.Format], s)
 		}
 	}

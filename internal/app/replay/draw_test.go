@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,13 +12,14 @@ import (
 // the agent did next.
 func TestRead(t *testing.T) {
 	d := generated(4, replaygen.Options{Requests: 60, Growth: 700})
-	draw := func(seed uint64) string {
+	read := func(r Reading) string {
 		var b strings.Builder
-		if err := Read(t.Context(), &b, d, Reading{Count: 3, Seed: seed, Window: 24000}); err != nil {
+		if err := Read(t.Context(), &b, d, r); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
 	}
+	draw := func(seed uint64) string { return read(Reading{Count: 3, Seed: seed, Window: 24000}) }
 	text := draw(7)
 	if text != draw(7) {
 		t.Error("one seed, two texts")
@@ -32,5 +34,17 @@ func TestRead(t *testing.T) {
 	}
 	if strings.Contains(text, "\n4. ") {
 		t.Error("more than were asked for")
+	}
+	// With a fixed part the engine itself says when it compacts: later in a larger room.
+	size := func(text string) (n int) {
+		if _, err := fmt.Sscanf(text[strings.Index(text, " messages, about ")+len(" messages, about "):], "%d", &n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	near := size(read(Reading{Count: 1, Seed: 7, Window: 48000, Fixed: 12000}))
+	far := size(read(Reading{Count: 1, Seed: 7, Window: 48000, Fixed: 24000}))
+	if near < far+6000 {
+		t.Errorf("with 12,000 fixed the conversation has %d tokens when it is compacted, with 24,000 %d", near, far)
 	}
 }

@@ -48,14 +48,19 @@ type NextBoard struct {
 	FieldPlace
 }
 
+// alonePlace is a window that a conversation has to itself.
+func alonePlace(window int) (fieldPlace, error) {
+	policies, err := nextPolicies(window)
+	return fieldPlace{Place: Place{Window: window, Marked: true}, policies: policies, counter: token.New(counting, nil), alone: true}, err
+}
+
 // RunNext measures the next edits in a window; 0 is 64,000 tokens.
 func RunNext(ctx context.Context, d *Data, window int, c *Crew) (*NextBoard, error) {
 	window = cmp.Or(window, 64000)
-	policies, err := nextPolicies(window)
+	place, err := alonePlace(window)
 	if err != nil {
 		return nil, err
 	}
-	place := fieldPlace{Place: Place{Window: window, Marked: true}, policies: policies, counter: token.New(counting, nil), alone: true}
 	sessions := d.sessionsThat(func(s *Session) bool { return !tooShort(s, window) })
 	places, err := c.scorePlaces(ctx, sessions, []fieldPlace{place})
 	if err != nil {
