@@ -103,6 +103,7 @@ func TestAccessOfCommands(t *testing.T) {
 		{"tail -n +30 a.log", Access{Kind: ToolRead, Path: "a.log", From: 30}},
 		{"grep -rn 'func main' src/ --include='*.go'", Access{Kind: ToolSearch, Path: "src", Query: "func main", Only: "*.go"}},
 		{"cat a.go | grep TODO", Access{Kind: ToolSearch, Path: "a.go", Query: "TODO"}},
+		{"rg -n '- name: foo' docs", Access{Kind: ToolSearch, Path: "docs", Query: "- name: foo", Ops: []FileOp{{ToolSearch, "docs", 0, 0}}}},
 		{"rg -n foo -g'*.md' docs a.txt", Access{Kind: ToolSearch, Path: "docs", Paths: []string{"a.txt"}, Query: "foo", Ops: []FileOp{{ToolSearch, "docs", 0, 0}, {ToolSearch, "a.txt", 0, 0}}}},
 		{"find . -name '*.go' -type f", Access{Kind: ToolSearch, Path: ".", Query: "*.go", Names: true}},
 		{`find src lib -type f -not -path "*/node_modules/*" ! -name '*.d.ts' -path ./dist -prune -o \( -name '*.ts' -o -name '*.tsx' \)`, Access{Kind: ToolSearch, Path: "src", Paths: []string{"lib"}, Query: "*.ts|*.tsx", Names: true}},

@@ -207,7 +207,7 @@ func (s *step) operands(valued string) []word {
 		switch {
 		case w.text == "--":
 			return append(f, s.args[i+1:]...)
-		case len(w.text) > 1 && w.text[0] == '-':
+		case len(w.text) > 1 && w.text[0] == '-' && w.text[1] != ' ':
 			if len(w.text) == 2 && strings.IndexByte(valued, w.text[1]) >= 0 {
 				i++
 			}
