@@ -165,7 +165,7 @@ var plainUndo = strings.Fields("HEAD -q --quiet -f --force -W --worktree -S --st
 
 // mayReach reports whether a program that runs in dir may change the file with a key.
 // Programs find the root of a project: any folder above dir up to that of the session,
-// but no home.
+// but no home and no folder with another project beside the session's.
 func (s *Set) mayReach(dir, key string) bool {
 	if !work.IsAbs(dir) || !work.IsAbs(key) {
 		return true
@@ -175,7 +175,7 @@ func (s *Set) mayReach(dir, key string) bool {
 	for root != base && len(root) > 1 && !strings.HasPrefix(key, root+"/") {
 		root = path.Dir(root)
 	}
-	return strings.HasPrefix(key, root+"/") && (root == dir || !noProject.MatchString(root))
+	return strings.HasPrefix(key, root+"/") && (root == dir || !strings.HasPrefix(base, root+"/") && !noProject.MatchString(root))
 }
 
 // noProject are folders with many projects.

@@ -18,10 +18,11 @@ const (
 	SubAgent              // another agent worked
 	Reported              // another agent worked, whose report names the file
 	Person                // a person changed another file before he spoke
-	Differs               // another part of the file was not as it had been rebuilt
+	Differs               // an edit of the file has no certain place
+	ReadUnlike            // another part of the file was read otherwise than it had been rebuilt
 )
 
-var causeNames = [...]string{"certain", "turn", "command", "subagent", "reported", "person", "differs"}
+var causeNames = [...]string{"certain", "turn", "command", "subagent", "reported", "person", "differs", "read unlike"}
 
 // String returns the cause's name as it stands in reports.
 func (c Cause) String() string { return causeNames[c] }

@@ -76,7 +76,7 @@ func (s *Set) Add(h chat.History, i int) {
 		case chat.Text:
 			if m.Role == chat.User {
 				if path, rest, _ := strings.Cut(p.Text, "\n"); work.IsAbs(path) && len(path) < maxPath && ownNumbers(rest) { // somebody else changed it
-					s.numberedLines(path, rest)
+					s.noteChanged(path, rest)
 				}
 				s.readNotes(p.Text)
 				if strings.Contains(p.Text, " of calling the ") || strings.Contains(p.Text, "Called the ") {
@@ -218,11 +218,8 @@ func (s *Set) readNotes(text string) {
 		}
 		line := rest[strings.LastIndexByte(rest[:i], '\n')+1 : i]
 		if _, p, ok := strings.Cut(line, "Note: "); ok {
-			if f := s.File(p); f != nil {
-				f.doubts.raise(s.tick(), Command)
-			}
 			_, after, _ := strings.Cut(rest[i:], "\n")
-			s.numberedLines(p, after)
+			s.noteChanged(p, after)
 		}
 		rest = rest[i+10:]
 	}
@@ -231,9 +228,12 @@ func (s *Set) readNotes(text string) {
 // maxPath bounds a line that is taken for a path.
 const maxPath = 400
 
-// numberedLines takes in the lines of a file that a note shows by their numbers,
-// in one run or in several.
-func (s *Set) numberedLines(p, text string) {
+// noteChanged takes in a file that somebody else changed, whose note shows lines by
+// their numbers, in one run or in several.
+func (s *Set) noteChanged(p, text string) {
+	if f := s.File(p); f != nil {
+		f.doubts.raise(s.tick(), Command)
+	}
 	text, _, _ = strings.Cut(text, "</system-reminder>")
 	for at := s.tick(); text != ""; {
 		if !ownNumbers(text) {
@@ -258,7 +258,13 @@ func (s *Set) takeResult(call, res *chat.Part, at moment) {
 	if s.kinds.Of(call.Name) == work.ToolRead {
 		in.Dir = "" // reads name the file as the agent does
 	}
-	switch c := work.Read(call, s.kinds.Of(call.Name), in); c.Tool {
+	c := work.Read(call, s.kinds.Of(call.Name), in)
+	shell, folder := s.fileKey(s.shell), s.fileKey(c.Folder)
+	if below := strings.TrimPrefix(shell, s.fileKey(s.base)); below != "" && folder == shell+below { // cd src, twice: the shell was taken back in between
+		in.Shell = s.base
+		c = work.Read(call, s.kinds.Of(call.Name), in)
+	}
+	switch c.Tool {
 	case work.ToolShell:
 		if c.Command != "" {
 			s.takeCommand(call.Name, c, res, at)
@@ -356,7 +362,7 @@ func (s *Set) takeChange(edits []work.Op, res *chat.Part, at moment) {
 	last := edits[len(edits)-1]
 	if strings.Contains(text[:min(len(text), 2000)], "modified on disk since you last read it") {
 		if f := s.File(last.Path); f != nil {
-			f.doubts.raise(moment{msg: at.msg, now: at.now - 1}, Differs)
+			f.doubts.raise(moment{msg: at.msg, now: at.now - 1}, ReadUnlike)
 		}
 	}
 	if last.Kind != work.Delete && last.Kind != work.Move {

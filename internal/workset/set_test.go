@@ -287,6 +287,13 @@ func TestPathsFromTheWorkingFolder(t *testing.T) {
 	if got := drawn(k.set().File("/w/src/sub/a")); got != "@1\none\ncomplete\n" {
 		t.Errorf("got %q", got)
 	}
+	// A shell that goes into the same folder again was taken back in between.
+	k = talk{msgs: []chat.Message{chat.TextMessage(chat.User, `<cwd>D:\w</cwd>`)}}
+	k.call("Bash", `{"command":"cd /d/w/src && go vet"}`, "")
+	k.call("Bash", `{"command":"cd src && cat sub/a"}`, "one\n")
+	if got := drawn(k.set().File(`D:\w\src\sub\a`)); got != "@1\none\ncomplete\n" {
+		t.Errorf("got %q", got)
+	}
 	// Not known: the same name elsewhere is another file, which an edit doubts.
 	k = talk{}
 	k.call("bash", `{"command":"cat sub/a"}`, "one\n")
@@ -355,6 +362,22 @@ func TestFolderRecognised(t *testing.T) {
 	}
 }
 
+// What is done in the folder of another project beside the session's changes nothing here.
+func TestFolderBeside(t *testing.T) {
+	k := talk{msgs: []chat.Message{chat.TextMessage(chat.User, "<cwd>/srv/app</cwd>")}}
+	k.call("Write", object("file_path", "/srv/app/a.go", "content", "a\n"), "File created successfully")
+	k.call("Bash", `{"command":"cd /srv/app-next/cmd && git pull && git commit -am x"}`, "done")
+	f := k.set().File("/srv/app/a.go")
+	if got := drawn(f); got != "@1\na\ncomplete\n" || !f.IsUncommitted() {
+		t.Errorf("got %q, not committed: %v", got, f.IsUncommitted())
+	}
+	k.call("Bash", `{"command":"cd /srv/app/cmd && git commit -am x && git pull"}`, "done")
+	f = k.set().File("/srv/app/a.go")
+	if got := drawn(f); got != "@1\n?a\ncomplete\n" || f.IsUncommitted() {
+		t.Errorf("got %q, not committed: %v", got, f.IsUncommitted())
+	}
+}
+
 // rm with a pattern removes the files that it names, and no others.
 func TestDeletedByPattern(t *testing.T) {
 	var k talk
@@ -409,6 +432,12 @@ func TestNotesShowFiles(t *testing.T) {
 		if got := drawn(k.set().File("/w/a.go")); !strings.HasPrefix(got, "@1\nuno\ndos\n") || !strings.Contains(got, "@9\nnine\n") {
 			t.Errorf("%s: got\n%s", name, got)
 		}
+	}
+	var k talk
+	k.call("Read", `{"file_path":"/w/a.go"}`, "     1→one\n     2→two\n     3→three")
+	k.msgs = append(k.msgs, chat.Message{Role: chat.User, Synthetic: true, Parts: []chat.Part{{Kind: chat.Text, Text: "/w/a.go\n1\tone\n2\ttwo"}}})
+	if got, want := drawn(k.set().File("/w/a.go")), "@1\none\ntwo\n?three\n"; got != want {
+		t.Errorf("what the note does not show: got\n%s", got)
 	}
 	for _, result := range []string{"\n     1→uno\n     2→dos", ` "     1→uno\n     2→dos"`} {
 		var k talk

@@ -25,7 +25,7 @@ func (f *File) showLines(from int, texts []string, end ending, at moment) {
 		if doubted == Turn { // only a person can have done it: then he may have changed other files too
 			f.shared.raise(moment{now: f.shared.light}, Person)
 		}
-		f.doubts.raise(moment{msg: at.msg, now: at.now - 1}, Differs)
+		f.doubts.raise(moment{msg: at.msg, now: at.now - 1}, ReadUnlike)
 		f.total = -1
 	}
 	if from == 1 && end != unknownEnd { // the whole file
