@@ -121,13 +121,15 @@ func (f *filler) doubtNote(file *workset.File, doubt workset.Cause) string {
 	case workset.Command:
 		command := file.DoubtedBy()
 		if command == "" {
-			return ""
+			return ", may have changed since"
 		}
 		why = "`" + quote.Line(clipMiddle(trimCommand(command), 60)) + "` ran"
 	case workset.Reported:
 		why = "the report of another agent names it"
 	case workset.Person:
 		why = "other files were changed between requests"
+	case workset.ReadUnlike:
+		why = "other lines of it were read otherwise"
 	case workset.Differs:
 		return ", may have changed since"
 	default:

@@ -189,6 +189,8 @@ func TestCommands(t *testing.T) {
 		"a box in a page is no tally":          {[][2]string{{"gh pr view 7", "# Title\n\n- [x] lint: 0 issues\n" + long + long + "\n> 3. done"}}, "view 7`\n", "7`: "},
 		"packages that passed":                 {[][2]string{{"go test ./... | tail -2", "ok  \tm/a\t0.1s\nok  \tm/b\t0.1s"}}, ": ok, 2 packages\n", ""},
 		"the files of a search":                {[][2]string{{"grep -rn --include='*_test.go' lease src", "Process exited with code 1"}}, "searched for `lease` in src (only `*_test.go`): nothing found", ""},
+		"how long a cut output was":            {[][2]string{{"rg -n lease src/a.go src/b.go", "Chunk ID: 7\nProcess exited with code 0\nOutput:\nTotal output lines: 515\n\nsrc/a.go:6:package a\nsrc/a.go:7:var lease = 47 // and more\n" + strings.Repeat("src/b.go:9:more of the words of a lease\n", 9)}}, "src/b.go: 515 lines\n", ""},
+		"how many lines follow":                {[][2]string{{"ls -la", strings.Repeat("-rw-r--r-- anna a/very/long/path/to/a/file\n\n", 400)}}, "(… 391 more lines)\n", ""},
 		"the hits of a short search":           {[][2]string{{"grep -n lease a.go", "7:var lease = 47\n9:lease++"}}, "in a.go: 7:var lease = 47 9:lease++\n", ""},
 		"an edit between two runs":             {[][2]string{{"make", "7 failed"}, {"cat > a.go <<'EOF'\npackage a\nEOF", ""}, {"make", "took 2s, 2 failed"}, {"cat > a.go <<'EOF'\npackage b\nEOF", ""}, {"make", "took 3s, 2 failed"}}, "make`: 7 failed\n", "make` 3 times"},
 		"success beside a warning":             {[][2]string{{"npm run build", "(node:7) SomeWarning: storage is not there" + long + "\n\n[SUCCESS] Generated files in build.\n" + long}}, "build`: [SUCCESS] Generated files in build.\n", ""},

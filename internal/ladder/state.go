@@ -162,7 +162,10 @@ func (f *filler) describeStanding(room int) string {
 	if f.typed >= 0 && f.isFolded(int(f.steps[f.typed].msg)) { // else it stands in the view
 		put("asked last: " + quote.ClipLine(f.steps[f.typed].text, 300))
 	}
-	for _, a := range f.newestActions(2, func(a *action) bool { return a.once && !f.isRedone(a, len(f.steps), len(f.steps)) }) {
+	commit := f.newestCommit()
+	for _, a := range f.newestActions(2, func(a *action) bool {
+		return a.once && (a.step >= commit || doneOnce(strings.ReplaceAll(a.subject, "git commit", ""))) && !f.isRedone(a, len(f.steps), len(f.steps))
+	}) {
 		put("already done: " + f.actionLine(&a))
 	}
 	for _, a := range f.newestActions(3, func(a *action) bool {
@@ -232,13 +235,12 @@ const mostChanged = 12
 // tellUncommitted names the files that the agent changed since the last commit, as far as
 // that was seen, the newest changes first.
 func (f *filler) tellUncommitted() string {
-	when, others := "", ""
-	for k := len(f.steps) - 1; k >= 0 && when == ""; k-- {
-		switch s := &f.steps[k]; {
-		case s.kind != did || s.result == nil:
-		case strings.Contains(s.access.Command, "git commit") && !f.newAction(k).failed:
-			when = " since the last commit"
-		case work.StartsAgent(s.call.Name) && !work.OnlyExplores(s.call):
+	when, others, commit := "", "", f.newestCommit()
+	if commit >= 0 {
+		when = " since the last commit"
+	}
+	for k := range f.steps[commit+1:] {
+		if s := &f.steps[commit+1+k]; s.kind == did && s.result != nil && work.StartsAgent(s.call.Name) && !work.OnlyExplores(s.call) {
 			others = "; sub-agents may have changed more"
 		}
 	}
@@ -256,6 +258,16 @@ func (f *filler) tellUncommitted() string {
 		names = append(names[:mostChanged], plural(n, "more file"))
 	}
 	return "changed" + when + ", as far as it was seen: " + strings.Join(names, ", ") + others
+}
+
+// newestCommit returns the step that committed last, -1 where none did.
+func (r *Reading) newestCommit() int {
+	for k := range slices.Backward(r.steps) {
+		if s := &r.steps[k]; s.kind == did && s.result != nil && strings.Contains(s.access.Command, "git commit") && !r.newAction(k).failed {
+			return k
+		}
+	}
+	return -1
 }
 
 // newestActions returns the newest actions of some kind that the view does not show, the

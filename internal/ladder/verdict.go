@@ -96,6 +96,9 @@ func (r *Reading) whatItSaid(s *step, a *action, failed bool) string {
 	case s.access.Kind == work.ToolSearch && len(text) > verdictWidth && foundMany.MatchString(text):
 		return foundMany.FindString(text)
 	case s.access.Kind == work.ToolSearch && standsInFiles(s): // which show few of its hits
+		if m := allLines.FindStringSubmatch(text); m != nil {
+			return m[1] + " lines"
+		}
 		return plural(work.CountLines(withoutFrame(text)), "line")
 	case s.lines > 0 && s.access.Kind != work.ToolSearch || a.looks && s.access.Kind != work.ToolSearch || changes && !shell || work.StartsAgent(s.call.Name):
 		return ""
@@ -177,6 +180,9 @@ var lineOfFile = regexp.MustCompile(`(?m)^[\w.@-]*\w(?:/[\w.@+-]+)*\.\w+(?:$|[:-
 
 // foundMany is how the result of a search says how much it found.
 var foundMany = regexp.MustCompile(`(?i)^found \d+ (?:match|file|result|line)\w*`)
+
+// allLines is how a harness that cuts an output says how long it was.
+var allLines = regexp.MustCompile(`(?m)^Total output lines: (\d+)$`)
 
 // foundNothing is the result of a search without a hit.
 var foundNothing = regexp.MustCompile(`(?i)^(?:$|\(?no (?:files|match|result|output)|(?:found )?0 (?:match|file|result)|\(?\w+ completed with no output)`)

@@ -35,7 +35,7 @@ func (f *filler) weightOf(file *workset.File) float64 {
 // copiedFrom returns the file that another one is a copy of, nil where it has a text
 // of its own.
 func copiedFrom(file *workset.File) *workset.File {
-	if c := file.CopyOf; c != nil && !c.Deleted && len(c.Regions) > 0 {
+	if c := file.CopyOf; c != nil && !c.Deleted && c.Edited <= file.Edited && len(c.Regions) > 0 {
 		return c
 	}
 	return nil

@@ -297,13 +297,12 @@ func keyLines(text, told string, n int, found bool) string {
 		if len(text) <= n+n/8 { // a note of what is left out is no shorter
 			n = len(text) + 1
 		}
-		rest := work.CountLines(text)
-		for l := range strings.Lines(text) {
+		said := slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return !hasWord.MatchString(l) })
+		for i, l := range said {
 			if !put(strings.TrimSpace(l)) {
-				lines = append(lines, "(… "+plural(rest, "more line")+")")
+				lines = append(lines, "(… "+plural(len(said)-i, "more line")+")")
 				break
 			}
-			rest--
 		}
 		return strings.Join(lines, "\n")
 	}
