@@ -157,6 +157,7 @@ func (f *File) replaceInLines(e *work.Op, old, now string, at moment) {
 	if e.All {
 		times = -1
 	}
+	f.Loose = slices.DeleteFunc(f.Loose, func(p Piece) bool { return strings.Contains(p.Text, old) }) // it is not so any more, or perhaps
 	for i := range f.Regions {
 		r := &f.Regions[i]
 		for k := range r.Lines {

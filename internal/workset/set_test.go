@@ -198,6 +198,10 @@ func TestWhatChangesFiles(t *testing.T) {
 		{"a diff that puts lines in", func(k *talk) {
 			sh(k, "git diff", "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1,2 +1,3 @@\n one\n+eins\n two\n")
 		}, "@1\none\neins\ntwo\n"},
+		{"a program replaces what has no place", func(k *talk) {
+			k.call("Edit", object("file_path", "/w/a.go", "old_string", "four", "new_string", "vier"), "The file has been updated successfully.")
+			sh(k, "sed -i 9s/vier/4/ a.go", "")
+		}, "@1\n?one\n?two\n?three\n"},
 		{"texts replaced in some lines", func(k *talk) { sh(k, "sed -i '1s/o/0/; 2,3s/e/E/g' a.go", "") }, "@1\n0ne\ntwo\nthrEE\ncomplete\n"},
 		{"a text replaced in lines that are not known", func(k *talk) { sh(k, "sed -i 7s/o/0/ a.go", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a pull of nothing", func(k *talk) { sh(k, "git pull", "Already up to date.") }, "@1\none\ntwo\nthree\ncomplete\n"},
