@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/winnow-llm/winnow/chat"
@@ -37,6 +38,11 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 		if e.Tree == work.Commit && failed {
 			e.Tree = work.Stay
 		}
+		if e.Code == "" && e.Tree == work.Stay && len(c.Effects) == 1 {
+			if files := pulledFiles(res.Text); files != "" {
+				e.Code, e.Tree, e.Reach = files, work.Commit, work.NoOther
+			}
+		}
 		if e.Tree != work.Stay || !nothingDone.In(res.Text) {
 			s.doubtBy(e, at)
 		}
@@ -48,6 +54,17 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 		s.splitOutput(c.Streams, &o, s.tick())
 	}
 }
+
+// pulledFiles returns the list of files that git brought in, where it is whole.
+func pulledFiles(text string) string {
+	m := pulled.FindStringSubmatch(text)
+	if m == nil || strconv.Itoa(strings.Count(m[1], " | ")) != m[2] {
+		return ""
+	}
+	return m[1]
+}
+
+var pulled = regexp.MustCompile(`(?s)\n(?:Fast-forward|Merge made by [^\n]*)\n(.*?)\n (\d+) files? changed`)
 
 // writtenFirst returns how many files a command writes before it does anything else: what
 // failed came later.

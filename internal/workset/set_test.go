@@ -204,6 +204,15 @@ func TestWhatChangesFiles(t *testing.T) {
 		}, "@1\n?one\n?two\n?three\n"},
 		{"texts replaced in some lines", func(k *talk) { sh(k, "sed -i '1s/o/0/; 2,3s/e/E/g' a.go", "") }, "@1\n0ne\ntwo\nthrEE\ncomplete\n"},
 		{"a text replaced in lines that are not known", func(k *talk) { sh(k, "sed -i 7s/o/0/ a.go", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"a pull of other files", func(k *talk) {
+			sh(k, "git pull", "Updating 1..2\nFast-forward\n b.go    | 2 +-\n x/ba.go | 1 -\n 2 files changed, 1 insertion(+), 2 deletions(-)")
+		}, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"a pull of the file", func(k *talk) {
+			sh(k, "git pull", "Updating 1..2\nFast-forward\n a.go | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)")
+		}, "@1\n?one\n?two\n?three\ncomplete\n"},
+		{"a pull whose list was cut", func(k *talk) {
+			sh(k, "git pull", "Updating 1..2\nFast-forward\n b.go | 2 +-\n[…]\n 9 files changed, 1 insertion(+), 1 deletion(-)")
+		}, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"a pull of nothing", func(k *talk) { sh(k, "git pull", "Already up to date.") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"files removed by a pattern", func(k *talk) { sh(k, "rm -f b/*.ts test_*.py", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
 		{"a script that names the file", func(k *talk) { sh(k, "python3 - <<'E'\nopen('a.go','w').write('x')\nE", "") }, "@1\n?one\n?two\n?three\ncomplete\n"},
