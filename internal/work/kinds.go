@@ -163,18 +163,18 @@ var kindsOfWords = tableOf(map[Tool]string{
 var defaultKinds = &Kinds{table: tableOf(map[Tool]string{
 	ToolRead: `read readfile readmanyfiles readfiles view viewfile open openfile cat viewimage notebookread getfilecontents webfetch fetch
 		fetchurl goto scrolldown scrollup readresource getdiagnostics urlcontext`,
-	ToolWrite: "write writefile writetofile create createfile savefile artifact",
+	ToolWrite: "write writefile writetofile create createfile savefile",
 	ToolEdit: `edit editfile multiedit multieditfile strreplace strreplaceeditor strreplacebasededittool texteditor fileeditor replace
 		replaceinfile applydiff applypatch patch notebookedit insert insertcontent searchreplace searchandreplace findandreplace
 		undoedit movefile renamefile`,
 	ToolDelete: "deletefile removefile delete rm",
 	ToolSearch: `grep glob ls list listdir listdirectory listfiles listcodedefinitionnames find findfile searchfile searchdir searchfiles
-		searchfilecontent filesearch codebasesearch grepsearch websearch googlewebsearch toolsearch multigrep codesearch rg`,
+		searchfilecontent filesearch codebasesearch grepsearch websearch googlewebsearch multigrep codesearch rg`,
 	ToolShell: `bash shell shellcommand execcommand exec writestdin runshellcommand executebash executecommand runcommand runterminalcmd
 		runinterminal localshell containerexec bashoutput killshell killbash terminal executeipythoncell runipython codeinterpreter
 		powershell`,
 	ToolOther: `todowrite todoread updateplan tasktracker taskcreate taskupdate taskoutput tasklist taskget taskstop task agent think finish
-		submit exitplanmode enterplanmode askuserquestion skill sendmessage savememory`,
+		artifact submit toolsearch exitplanmode enterplanmode askuserquestion skill sendmessage savememory`,
 })}
 
 // tableOf gives each word of a row the row's key.

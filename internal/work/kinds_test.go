@@ -16,7 +16,7 @@ func TestKindsOf(t *testing.T) {
 		"Grep": ToolSearch, "list_directory": ToolSearch, "codebase_search": ToolSearch, "searchSymbols": ToolSearch, "findReferences": ToolSearch,
 		"Bash": ToolShell, "exec_command": ToolShell, "write_stdin": ToolShell, "developer__shell": ToolShell, "runTests": ToolShell, "functions.exec": ToolShell,
 		"TodoWrite": ToolOther, "todo_write": ToolOther, "update_plan": ToolOther, "Task": ToolOther, "think": ToolOther, "finish": ToolOther, "create_task": ToolOther,
-		"cancel_reservation": ToolOther, "": ToolOther, "__": ToolOther, ".": ToolOther, "日本語": ToolOther,
+		"cancel_reservation": ToolOther, "Artifact": ToolOther, "ToolSearch": ToolOther, "": ToolOther, "__": ToolOther, ".": ToolOther, "日本語": ToolOther,
 	} {
 		if got := DefaultKinds().Of(name); got != want {
 			t.Errorf("Of(%q) = %v, want %v", name, got, want)
