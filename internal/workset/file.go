@@ -12,17 +12,17 @@ type Cause uint8
 
 // The causes, from none to the strongest.
 const (
-	Certain  Cause = iota // nothing could have changed it
-	Turn                  // a person spoke, and may have worked on the files before
-	Command               // a command ran that may have changed it
-	SubAgent              // another agent worked
-	Reported              // another agent worked, whose report names the file
-	Person                // a person changed another file before he spoke
-	Differs               // an edit of the file has no certain place
-	ReadUnlike            // another part of the file was read otherwise than it had been rebuilt
+	Certain    Cause = iota // nothing could have changed it
+	Turn                    // a person spoke, and may have worked on the files before
+	Differs                 // an edit of the file has no certain place
+	SubAgent                // another agent worked
+	Command                 // a command ran that may have changed it
+	Reported                // another agent worked, whose report names the file
+	Person                  // a person changed another file before he spoke
+	ReadUnlike              // another part of the file was read otherwise than it had been rebuilt
 )
 
-var causeNames = [...]string{"certain", "turn", "command", "subagent", "reported", "person", "differs", "read unlike"}
+var causeNames = [...]string{"certain", "turn", "differs", "subagent", "command", "reported", "person", "read unlike"}
 
 // String returns the cause's name as it stands in reports.
 func (c Cause) String() string { return causeNames[c] }
@@ -117,29 +117,24 @@ func endOf(text string) ending {
 	return fileEnd
 }
 
-// doubts says when something last happened that may have changed files: lightly,
-// when a person spoke, or by anything stronger.
+// doubts says when each cause last may have changed files, on the set's clock.
 type doubts struct {
-	light, strong int // on the set's clock
-	cause         Cause
-	by            string // the command, where one is the cause
+	last [ReadUnlike + 1]int
+	by   string // the command, where one is the cause
 }
 
 func (d *doubts) raise(at moment, c Cause) {
-	if c == Turn {
-		d.light = at.now
-		return
+	if d.last[c] = at.now; c == Command {
+		d.by = at.by
 	}
-	d.strong, d.cause, d.by = at.now, c, at.by
 }
 
-// of returns what may have changed a line that was last seen then.
+// of returns the strongest cause that may have changed a line that was last seen then.
 func (d *doubts) of(seen int) Cause {
-	switch {
-	case d.strong > seen:
-		return d.cause
-	case d.light > seen:
-		return Turn
+	for c := ReadUnlike; c > Certain; c-- {
+		if d.last[c] > seen {
+			return c
+		}
 	}
 	return Certain
 }

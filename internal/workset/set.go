@@ -39,6 +39,8 @@ type Set struct {
 		edits(f *File, e *work.Op)
 	}
 
+	explorers []string // what the notifications of agents have that only look around
+
 	reported chat.Part // a call that the client told last of those it made by itself
 
 	placed map[*chat.Part]int // by result: the lines of files that it showed
@@ -208,7 +210,7 @@ func (s *Set) readNotes(text string) {
 	if !anyNote.In(text) {
 		return
 	}
-	if strings.Contains(text, "<task-notification>") || strings.Contains(text, "<agent-notification>") {
+	if find.Any(text, "<task-notification>", "<agent-notification>") && !find.Any(text, s.explorers...) {
 		s.doubtBySubAgent(text, s.tick())
 	}
 	for rest := text; ; {
@@ -251,6 +253,8 @@ func (s *Set) takeResult(call, res *chat.Part, at moment) {
 	if work.StartsAgent(call.Name) {
 		if !work.OnlyExplores(call) {
 			s.doubtBySubAgent(res.Text, at)
+		} else if m := agentID.FindStringSubmatch(res.Text); m != nil {
+			s.explorers = append(s.explorers, "<task-id>"+m[1]+"<")
 		}
 		return
 	}
@@ -277,6 +281,8 @@ func (s *Set) takeResult(call, res *chat.Part, at moment) {
 		s.takeChange(c.Changes(), res, at)
 	}
 }
+
+var agentID = regexp.MustCompile(`agentId: (\w+)`)
 
 // doubtBySubAgent marks all files as ones that another agent may have changed, those above
 // all that its report names.

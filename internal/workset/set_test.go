@@ -345,6 +345,16 @@ func TestFiles(t *testing.T) {
 	if files := both.set().Files(); files[1].Regions[0].Lines[0].Doubt != SubAgent || files[0].Regions[0].Lines[0].Doubt != Reported {
 		t.Errorf("got %v and %v", files[1].Regions[0].Lines[0], files[0].Regions[0].Lines[0])
 	}
+	// What a report says stays the reason when a command may have changed the file too, and
+	// agents that only look around change nothing, in the background either.
+	both.call("Bash", object("command", "git checkout other"), "")
+	both.call("Read", `{"file_path":"/w/c"}`, "     1→c")
+	both.call("Task", `{"subagent_type":"Explore","prompt":"x"}`, "Async agent launched.\nagentId: a7c1ee\n")
+	both.msgs = append(both.msgs, chat.TextMessage(chat.User, "<task-notification>\n<task-id>a7c1ee</task-id>\n<result>c is wrong</result></task-notification>"))
+	files = both.set().Files()
+	if c, beat := files[0].Regions[0].Lines[0], files[1].Regions[0].Lines[0]; c.Doubt != Turn || beat.Doubt != Reported {
+		t.Errorf("got %v and %v", c, beat)
+	}
 	// A person changed one file between his requests: perhaps others too.
 	k.call("Read", `{"file_path":"/w/a"}`, "     1→other")
 	if l := k.set().Files()[1].Regions[0].Lines[0]; l.Doubt != Person {

@@ -23,7 +23,7 @@ func (f *File) showLines(from int, texts []string, end ending, at moment) {
 	}
 	if differs, doubted := f.dropContradicted(from, texts, end, at); differs {
 		if doubted == Turn { // only a person can have done it: then he may have changed other files too
-			f.shared.raise(moment{now: f.shared.light}, Person)
+			f.shared.raise(moment{now: f.shared.last[Turn]}, Person)
 		}
 		f.doubts.raise(moment{msg: at.msg, now: at.now - 1}, ReadUnlike)
 		f.total = -1
