@@ -110,7 +110,7 @@ func (f *filler) runsOf(file *workset.File) []run {
 				x.from, x.to = max(0, i-around), min(len(g.Lines), to+around)
 			}
 			if l.Edited && to-i <= around || !f.isShown(l.Touched) || to-i < leastRun && !f.showsAll(g.Lines[x.from:x.to]) {
-				sure := !slices.ContainsFunc(g.Lines[x.from:x.to], func(n workset.Line) bool { return n.Doubt >= workset.Command })
+				sure := !slices.ContainsFunc(g.Lines[x.from:x.to], func(n workset.Line) bool { return n.Doubt > workset.Turn })
 				x.tokens = sizes[x.to] - sizes[x.from] + runFrame
 				add(x, l.Touched, sure)
 			}

@@ -129,7 +129,7 @@ func (f *filler) doubtNote(file *workset.File, doubt workset.Cause) string {
 	case workset.Person:
 		why = "other files were changed between requests"
 	case workset.ReadUnlike:
-		why = "other lines of it were read otherwise"
+		why = "what was read of it later does not fit"
 	case workset.Differs:
 		return ", may have changed since"
 	default:

@@ -161,13 +161,14 @@ func TestDoubtNote(t *testing.T) {
 func TestWhatIsSuperseded(t *testing.T) {
 	h := chat.NewHistory(chat.TextMessage(chat.User, "Mend it."))
 	h = h.Append(ran("1", "gh pr create --fill", "https://h/app/pull/7")...)
-	h = h.Append(ran("2", "git commit -am x", "[main 3f2a9b1] x")...)
+	h = h.Append(ran("2", "go test ./a && git commit -am x", "[main 3f2a9b1] x")...)
 	h = h.Append(ran("3", "go vet && git commit --amend --no-edit", "[main 1c2d3e4] x")...)
 	h = h.Append(ranTool("4", "Write", `{"file_path":"/w/a.md","content":"one\ntwo\nthree\n"}`, "File created successfully")...)
+	h = h.Append(ranTool("4b", "Write", `{"file_path":"/home/anna/.app/own.json","content":"one\ntwo\nthree\n"}`, "File created successfully")...)
 	h = h.Append(ran("5", "cp /w/a.md /w/b.md && cp /w/a.md /w/c.md", "")...)
 	h = h.Append(ranTool("6", "Edit", `{"file_path":"/w/b.md","old_string":"one","new_string":"uno"}`, "The file has been updated.")...)
 	state := fold(Read(h, counter, nil), 3000).State
-	for want, n := range map[string]int{"pull/7": 1, "1c2d3e4": 1, "3f2a9b1": 0, "b.md (a copy": 0, "c.md (a copy of": 1} {
+	for want, n := range map[string]int{"pull/7": 1, "1c2d3e4": 1, "3f2a9b1": 0, "b.md (a copy": 0, "own.json,": 0, "c.md (a copy of": 1} {
 		if strings.Count(state, want) != n {
 			t.Errorf("%q is told %d times in\n%s", want, strings.Count(state, want), state)
 		}
@@ -176,7 +177,7 @@ func TestWhatIsSuperseded(t *testing.T) {
 	h = h.Append(ranTool("8", "Read", `{"file_path":"/w/d.md"}`, "     1→first of all\n     2→b\n     3→c\n     4→d\n     5→e\n     6→and secondly\n     7→thirdly")...)
 	h = h.Append(ranTool("9", "Read", `{"file_path":"/w/d.md","offset":6}`, "     6→and secondly\n     7→in the end")...)
 	state = fold(Read(h, counter, nil), 3000).State
-	if strings.Contains(state, "(a copy") || !strings.Contains(state, "since: other lines of it were read otherwise") {
+	if strings.Contains(state, "(a copy") || !strings.Contains(state, "since: what was read of it later does not fit") {
 		t.Errorf("in\n%s", state)
 	}
 }

@@ -195,6 +195,7 @@ func TestCommands(t *testing.T) {
 		"an edit between two runs":             {[][2]string{{"make", "7 failed"}, {"cat > a.go <<'EOF'\npackage a\nEOF", ""}, {"make", "took 2s, 2 failed"}, {"cat > a.go <<'EOF'\npackage b\nEOF", ""}, {"make", "took 3s, 2 failed"}}, "make`: 7 failed\n", "make` 3 times"},
 		"success beside a warning":             {[][2]string{{"npm run build", "(node:7) SomeWarning: storage is not there" + long + "\n\n[SUCCESS] Generated files in build.\n" + long}}, "build`: [SUCCESS] Generated files in build.\n", ""},
 		"a read of nothing":                    {[][2]string{{"test -f a.md && cat a.md || true", "Process exited with code 0"}}, "read a.md, printed nothing\n", ""},
+		"two reads, one of nothing":            {[][2]string{{"cat a.md", "one\ntwo\nthree"}, {"cat a.md", "Process exited with code 0"}}, "read a.md 2 times\n", ""},
 		"the folder of a listing":              {[][2]string{{"cd /w && make", "built"}, {"cd /w && make lint", "built"}, {"cd /w/web && rg --files", "a.ts"}}, "ran `rg --files` in /w/web: a.ts\n", "make` in"},
 		"the usual folder":                     {[][2]string{{"cd /w && make", "built"}, {"cd /w && make lint", "built"}, {"cd /w/web && make", "built"}}, " Commands ran in /w where nothing else is said.", "make` in /w\n"},
 		"code that no file took":               {[][2]string{{"cat -n a.go && tool b.go", "     1\tpackage a\n" + strings.Repeat("\tx: y,\n", 40)}}, "tool b.go`\n", "x: y"},

@@ -247,8 +247,8 @@ func (f *filler) tellUncommitted() string {
 	var names []string
 	newest := slices.SortedStableFunc(slices.Values(f.readPresent().listed), func(a, b *workset.File) int { return b.Edited - a.Edited })
 	for _, file := range newest {
-		if file.IsUncommitted() && f.isOurs(file) {
-			names = append(names, shortPath(f.folder, file.Path))
+		if name := shortPath(f.folder, file.Path); file.IsUncommitted() && f.isOurs(file) && !ownSettings.MatchString(name) {
+			names = append(names, name)
 		}
 	}
 	if len(names) == 0 {
@@ -259,6 +259,9 @@ func (f *filler) tellUncommitted() string {
 	}
 	return "changed" + when + ", as far as it was seen: " + strings.Join(names, ", ") + others
 }
+
+// ownSettings are hidden files in the user's folder, which no project commits.
+var ownSettings = regexp.MustCompile(`^(?:~|(?:[A-Za-z]:|/[a-z])?[/\\](?:home|Users)[/\\][^/\\]+|/root)[/\\]\.`)
 
 // newestCommit returns the step that committed last, -1 where none did.
 func (r *Reading) newestCommit() int {

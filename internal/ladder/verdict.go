@@ -43,7 +43,7 @@ func (r *Reading) verdictOf(s *step, a *action) string {
 		text = ", failed"
 	case s.access.Command != "" && runningID(s.result.Text) != "":
 		text = ", still ran then"
-	case s.access.Command != "" && foundNothing.MatchString(withoutFrame(s.result.Text)):
+	case s.access.Command != "" && foundNothing.MatchString(withoutFrame(s.result.Text)) && !(a.times > 1 && a.looks): // the others did
 		return ", printed nothing"
 	}
 	why := quote.Line(quote.ClipLine(pathsBelow(r.folder, withoutFrame(r.whatItSaid(s, a, failed))), verdictWidth))
