@@ -39,7 +39,7 @@ func (r Reading) place() (fieldPlace, error) {
 		p.policies = p.policies[len(p.policies)-1:]
 		return p, nil
 	}
-	places, err := openPlaces([]Place{{Window: cmp.Or(r.Window, 200_000), Fixed: r.Fixed}})
+	places, err := openPlaces([]Place{{Window: cmp.Or(r.Window, 200_000), Fixed: r.Fixed, Marked: true}})
 	if err != nil {
 		return fieldPlace{}, err
 	}
