@@ -35,18 +35,29 @@ func (d *divider) takeDiff(dir string, limit int) {
 }
 
 // fileInDiff returns the known file that a diff names from the root of a repository,
-// which is the folder or one above it.
-func (d *divider) fileInDiff(dir, line string) string {
+// which is the folder or one above it, or where that is not known, the only file so named.
+func (d *divider) fileInDiff(dir, line string) (found string) {
 	name := strings.TrimSuffix(line[min(len("+++ b/"), len(line)):], "\t")
-	for {
+	for ; ; dir = path.Dir(dir) {
 		if p := work.Join(dir, name); d.set.File(p) != nil {
 			return p
 		}
 		if dir == path.Dir(dir) || dir == "" {
-			return ""
+			break
 		}
-		dir = path.Dir(dir)
 	}
+	if work.IsAbs(dir) || name == "" {
+		return ""
+	}
+	for key := range d.set.files {
+		if strings.HasSuffix(key, "/"+name) {
+			if found != "" {
+				return ""
+			}
+			found = key
+		}
+	}
+	return found
 }
 
 // hunkHead is the line before a hunk, with the first line of its newer side and the count.

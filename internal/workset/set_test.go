@@ -401,6 +401,21 @@ func TestFolderBeside(t *testing.T) {
 	}
 }
 
+// A diff names files from a folder that nobody has named yet.
+func TestDiffFromUnknownFolder(t *testing.T) {
+	for _, others := range [][]string{nil, {`D:\\v\\src\\a.go`}} {
+		var k talk
+		k.call("Read", `{"file_path":"D:\\w\\src\\a.go"}`, "     1→the first line\n     2→the second line\n     3→the third line")
+		for _, o := range others {
+			k.call("Read", `{"file_path":"`+o+`"}`, "     1→one")
+		}
+		k.call("Bash", object("command", "cd src; git diff src/a.go"), "--- a/src/a.go\n+++ b/src/a.go\n@@ -1,2 +1,3 @@\n the first line\n+new\n the second line\n")
+		if got, want := drawn(k.set().File(`D:\w\src\a.go`)), "@1\nthe first line\nnew\nthe second line\n"; (got == want) != (others == nil) {
+			t.Errorf("with %v: got\n%s", others, got)
+		}
+	}
+}
+
 // rm with a pattern removes the files that it names, and no others.
 func TestDeletedByPattern(t *testing.T) {
 	var k talk
