@@ -215,6 +215,6 @@ func OnlyExplores(call *chat.Part) (found bool) {
 // StartsAgent reports whether a tool of that name hands work to another agent.
 func StartsAgent(name string) bool {
 	bare := Plain(bareName(name))
-	return slices.Contains([]string{"task", "agent", "subtask", "delegate", "newtask", "spawntask", "sessionsspawn"}, bare) ||
+	return slices.Contains([]string{"task", "agent", "subtask", "delegate", "newtask", "sessionsspawn"}, bare) ||
 		strings.Contains(bare, "agent") && find.Any(bare, "subagent", "spawn", "start", "launch", "create", "run", "dispatch")
 }
