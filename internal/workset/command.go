@@ -35,8 +35,10 @@ func (s *Set) takeCommand(tool string, c *work.Call, res *chat.Part, at moment) 
 	s.applyEdits(edits, at)
 	at.now++ // programs change what was written before them: a tick leaves this moment free
 	for _, e := range c.Effects {
-		if e.Tree == work.Commit && failed {
-			e.Tree = work.Stay
+		if e.Tree == work.Commit && failed { // a hook may have changed files, unless git did not begin
+			if e.Tree = work.Stay; strings.Contains(res.Text, "fatal: ") {
+				continue
+			}
 		}
 		if e.Code == "" && e.Tree == work.Stay && len(c.Effects) == 1 {
 			if files := pulledFiles(res.Text); files != "" {

@@ -204,6 +204,12 @@ func TestWhatChangesFiles(t *testing.T) {
 		}, "@1\n?one\n?two\n?three\n"},
 		{"texts replaced in some lines", func(k *talk) { sh(k, "sed -i '1s/o/0/; 2,3s/e/E/g' a.go", "") }, "@1\n0ne\ntwo\nthrEE\ncomplete\n"},
 		{"a text replaced in lines that are not known", func(k *talk) { sh(k, "sed -i 7s/o/0/ a.go", "") }, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"a commit that did not begin", func(k *talk) {
+			sh(k, "git add no.go && git commit -m x && git log -1", "fatal: pathspec 'no.go' did not match any files\n[The command completed with exit code 128.]")
+		}, "@1\none\ntwo\nthree\ncomplete\n"},
+		{"a commit whose hook failed", func(k *talk) {
+			sh(k, "git commit -am x", "lint failed\n[The command completed with exit code 1.]")
+		}, "@1\n?one\n?two\n?three\ncomplete\n"},
 		{"a pull of other files", func(k *talk) {
 			sh(k, "git pull", "Updating 1..2\nFast-forward\n b.go    | 2 +-\n x/ba.go | 1 -\n 2 files changed, 1 insertion(+), 2 deletions(-)")
 		}, "@1\none\ntwo\nthree\ncomplete\n"},
