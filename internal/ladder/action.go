@@ -76,9 +76,12 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 			if again := a.looks && s.access.Kind == work.ToolRead; !again || old.again { // else what was said since rests on the first
 				a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus
 				old.times = 0 // told with the later one
-			} else if a.again = at < spoken; !a.again {
+			} else if at >= spoken {
 				a.times += old.times
 				old.times = 0
+			} else {
+				x, y := &r.steps[old.step].access, &s.access
+				a.again = x.To == 0 || y.To == 0 || x.From <= y.To && y.From <= x.To
 			}
 		}
 		switch s.access.Kind {

@@ -212,6 +212,19 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// A file is read again where the same lines are.
+func TestReadAgain(t *testing.T) {
+	for offset, want := range map[string]string{"61": "read /w/a.go; read /w/a.go\n", "40": "read /w/a.go; read /w/a.go again\n"} {
+		h := chat.NewHistory(chat.TextMessage(chat.User, "Mend it."))
+		h = h.Append(ranTool("1", "Read", `{"file_path":"/w/a.go","offset":1,"limit":60}`, "     1→package a\n     2→\n")...)
+		h = h.Append(chat.TextMessage(chat.Assistant, "Now the rest of it."))
+		h = h.Append(ranTool("2", "Read", `{"file_path":"/w/a.go","offset":`+offset+`,"limit":60}`, "    61→func A() {}\n    62→\n")...)
+		if got := fold(Read(h, counter, nil), 2000).Fold; !strings.Contains(got, want) {
+			t.Errorf("from line %s: want %q in\n%s", offset, want, got)
+		}
+	}
+}
+
 // A command whose state a shown message asks for again is not told as one that still
 // runs, words of the service end no turn, text without a place is doubted as lines are.
 func TestWhatGoesOn(t *testing.T) {
