@@ -464,13 +464,19 @@ func TestNewestMessagesHaveOneCopy(t *testing.T) {
 }
 
 // Files that tools name as Windows does have that spelling, also those that a shell named
-// otherwise. Where another agent's report names one, that is said.
+// otherwise, or from the folder that the system prompt names. Where another agent's report
+// names one, that is said.
 func TestPathsHaveOneSpelling(t *testing.T) {
 	m := append([]chat.Message{user("Look at both.")}, did("a", "Read", `{"file_path":"D:\\x\\src\\a.go"}`, "     1→package a\n     2→\n     3→const one = 1\n")...)
 	m = append(m, did("b", "bash", `{"command":"cat /d/x/src/b.go"}`, "package b\n\nconst two = 2\n")...)
+	m = append(m, did("b2", "bash", `{"command":"cat src/a.go"}`, "package a\n\nconst one = 11\n")...)
 	m = append(m, did("c", "Task", `{"subagent_type":"general-purpose","prompt":"x"}`, "I mended src/b.go, and ran its tests.")...)
 	m = append(append(m, said("Both are fine."), user("Go on.")), coding(0, 40)...)
-	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{History: chat.NewHistory(m...)}, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: 14_000}})
+	system := []chat.Part{{Kind: chat.Text, Text: "You are an agent.\n\nWorking directory: D:\\x"}}
+	r := fit(t, newWinnow(t, winnow.Settings{Model: "gpt-4o", Window: 64_000, OutputReserve: 1000}), chat.Request{System: system, History: chat.NewHistory(m...)}, winnow.State{Ask: winnow.Ask{Force: true, TargetTokens: 14_000}})
+	if strings.Contains(text(r.View), "const one = 1\n") {
+		t.Error("a file stands there as it was")
+	}
 	contains(t, "the view", text(r.View), "### D:\\x\\src\\a.go\n", `### D:\x\src\b.go, may have changed since: the report of another agent names it`, "Another agent has worked")
 }
 

@@ -63,6 +63,7 @@ type Draft struct {
 	// View is what the model would see with the edits so far.
 	View plan.View
 
+	system  []chat.Part
 	live    int      // the first message of the last exchange, or the last message
 	lead    int      // the message that an open loop starts with, if it must lead with thinking; -1
 	fixed   int      // tokens that every request carries: system prompt and tools
@@ -90,7 +91,7 @@ func newDraft(req *chat.Request, p *Pipeline, base *plan.Plan, pins []Pin) *Draf
 	d := &Draft{
 		History: h, Outline: chat.NewOutline(h), Rules: req.Rules.OrDefault(),
 		Counter: p.Meter.Counter(), Kinds: p.Config.Kinds, Config: p.Config,
-		Base: base, LastUser: -1, pins: make(map[int][]int), left: &leftParts{}, readings: p.readings,
+		system: req.System, Base: base, LastUser: -1, pins: make(map[int][]int), left: &leftParts{}, readings: p.readings,
 	}
 	for _, pin := range pins {
 		if pin.Message >= 0 && pin.Message < h.Len() {

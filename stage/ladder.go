@@ -273,7 +273,7 @@ func (d *Draft) redeemFold(handle string) string {
 // ladderReading returns the history as the ladder reads it, read once.
 func (d *Draft) ladderReading() *ladder.Reading {
 	if d.read == nil {
-		d.read = d.readings.Take(d.History, d.Counter, d.Kinds)
+		d.read = d.readings.Take(d.system, d.History, d.Counter, d.Kinds)
 		d.noteLeftOut(d.read.LeftOut())
 	}
 	return d.read

@@ -20,11 +20,19 @@ type Cache struct {
 // mostCached is how many readings are kept. Each holds the text of its files.
 const mostCached = 4
 
-// Take returns the reading of a history, and takes it out of the cache: nobody
-// else uses it until it is [Cache.Put] back. A nil cache reads anew.
-func (c *Cache) Take(h chat.History, counter *token.Counter, kinds *work.Kinds) *Reading {
+// Take returns the reading of a history that follows a system prompt, and takes it out
+// of the cache: nobody else uses it until it is [Cache.Put] back. A nil cache reads anew.
+func (c *Cache) Take(system []chat.Part, h chat.History, counter *token.Counter, kinds *work.Kinds) *Reading {
+	anew := func() *Reading {
+		r := newReading(0, counter, kinds)
+		for i := range system {
+			r.set.FindFolder(system[i].Text)
+		}
+		r.Extend(h)
+		return r
+	}
 	if c == nil {
-		return Read(h, counter, kinds)
+		return anew()
 	}
 	c.mu.Lock()
 	best := -1 // the longest reading of a history that h starts with
@@ -36,7 +44,7 @@ func (c *Cache) Take(h chat.History, counter *token.Counter, kinds *work.Kinds) 
 	}
 	if best < 0 {
 		c.mu.Unlock()
-		return Read(h, counter, kinds)
+		return anew()
 	}
 	r := c.list[best]
 	c.list = slices.Delete(c.list, best, best+1)

@@ -121,16 +121,16 @@ func TestTurnsThatNoRoomReaches(t *testing.T) {
 func TestCache(t *testing.T) {
 	var c Cache
 	h := session(4)
-	first := c.Take(h.Head(20), counter, nil)
+	first := c.Take(nil, h.Head(20), counter, nil)
 	c.Put(first)
-	if other := c.Take(chat.NewHistory(session(5).Messages()[10:]...), counter, nil); other == first {
+	if other := c.Take(nil, chat.NewHistory(session(5).Messages()[10:]...), counter, nil); other == first {
 		t.Error("another history has the same reading")
 	}
-	again := c.Take(h, counter, nil)
+	again := c.Take(nil, h, counter, nil)
 	if again != first || fold(again, 5000) != fold(Read(h, counter, nil), 5000) {
 		t.Error("the reading does not go on")
 	}
-	if second := c.Take(h, counter, nil); second == first {
+	if second := c.Take(nil, h, counter, nil); second == first {
 		t.Error("two have one reading at once")
 	}
 }

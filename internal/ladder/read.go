@@ -103,13 +103,18 @@ func Read(h chat.History, counter *token.Counter, kinds *work.Kinds) *Reading {
 // ReadRegion returns the reading of messages from to to-1 alone, for a text that
 // tells of nothing else.
 func ReadRegion(h chat.History, from, to int, counter *token.Counter, kinds *work.Kinds) *Reading {
-	r := &Reading{
+	r := newReading(from, counter, kinds)
+	r.Extend(h.Head(to))
+	return r
+}
+
+// newReading returns a reading that begins at message from, and has read nothing.
+func newReading(from int, counter *token.Counter, kinds *work.Kinds) *Reading {
+	return &Reading{
 		first: from, counter: counter, kinds: kinds, set: workset.New(kinds), before: []int32{0},
 		sought: sought{}, calls: map[string]int{}, runs: map[string]int{}, latest: map[string]int{}, typed: -1, notes: map[string]int{}, names: map[int]string{}, sizes: map[*workset.File]*fileSizes{},
 		told: map[action]string{}, outlines: map[*workset.File]outline{},
 	}
-	r.Extend(h.Head(to))
-	return r
 }
 
 // Extend reads on to the end of a history that starts with the one read so far.

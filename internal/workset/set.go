@@ -76,6 +76,9 @@ func (s *Set) Add(h chat.History, i int) {
 			}
 			s.readNotes(p.Text[max(0, len(p.Text)-4096):])
 		case chat.Text:
+			if i == 0 || m.Role == chat.System {
+				s.FindFolder(p.Text)
+			}
 			if m.Role == chat.User {
 				if path, rest, _ := strings.Cut(p.Text, "\n"); work.IsAbs(path) && len(path) < maxPath && ownNumbers(rest) { // somebody else changed it
 					s.noteChanged(path, rest)
@@ -165,6 +168,16 @@ func (s *Set) fileAt(p string) *File {
 	}
 	return f
 }
+
+// FindFolder reads the folder that the session works in out of a system prompt, or of
+// what a client says first.
+func (s *Set) FindFolder(text string) {
+	if m := namedFolder.FindStringSubmatch(text); m != nil && s.base == "" {
+		s.settleIn(m[1])
+	}
+}
+
+var namedFolder = regexp.MustCompile("(?im)(?:working directory|working in the directory|current directory)(?: is)?:? [\"`]?((?:/|[a-z]:[/\\\\])[^\\n\"`]*[^\\s\"`.,])")
 
 // settleIn notes the folder that the session works in. Files that were named
 // from it get their full paths.

@@ -313,6 +313,16 @@ func TestPathsFromTheWorkingFolder(t *testing.T) {
 	if got := drawn(k.set().File(`D:\w\src\sub\a`)); got != "@1\none\ncomplete\n" {
 		t.Errorf("got %q", got)
 	}
+	// The system prompt, or what a client says first, names the folder.
+	for text, want := range map[string]string{
+		"<env>\nWorking directory: /w\nIs a git repository: Yes": "/w", "# Environment\n - Primary working directory: D:\\a b\\w\n": `D:\a b\w`,
+		"I'm currently working in the directory: /w.\nHere is": "/w", "Current working directory is `/w`": "/w", "The working directory is clean: /w": "", "current directory: ./w": "",
+	} {
+		s := New(nil)
+		if s.FindFolder(text); s.Base() != want {
+			t.Errorf("%q: %q", text, s.Base())
+		}
+	}
 	// Not known: the same name elsewhere is another file, which an edit doubts.
 	k = talk{}
 	k.call("bash", `{"command":"cat sub/a"}`, "one\n")

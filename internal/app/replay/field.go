@@ -304,10 +304,10 @@ func (p *fieldPlace) newRequest(s *Session, h chat.History) chat.Request {
 }
 
 // padSystem returns the session's own system prompt with as much neutral text as makes
-// system prompt and tools the fixed part.
+// system prompt and tools the fixed part. It names the folder, as those of agents do.
 func padSystem(s *Session, tokens int, k *token.Counter) []chat.Part {
 	with := func(n int) []chat.Part {
-		return append(slices.Clone(s.System), chat.Part{Kind: chat.Text, Text: strings.Repeat(neutral, n)})
+		return append(slices.Clone(s.System), chat.Part{Kind: chat.Text, Text: "Working directory: " + s.Folder + "\n" + strings.Repeat(neutral, n)})
 	}
 	fixed := func(parts []chat.Part) int { return k.Conversation() + k.System(parts) + k.Tools(s.Tools) }
 	if fixed(s.System) >= tokens {
