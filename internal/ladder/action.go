@@ -29,6 +29,7 @@ type action struct {
 	once    bool // must not be done twice
 	failed  bool
 	again   bool // a file was read before, and something else done since
+	further bool // and other lines of it
 	looks   bool // a read or search: told together with its neighbours
 	subject string
 	folder  string // in which a command ran, where it says so
@@ -76,12 +77,12 @@ func (r *Reading) turnActions(from, to int, in func(msg int) bool) []action {
 			if again := a.looks && s.access.Kind == work.ToolRead; !again || old.again { // else what was said since rests on the first
 				a.times, a.plus, a.minus = a.times+old.times, a.plus+old.plus, a.minus+old.minus
 				old.times = 0 // told with the later one
-			} else if at >= spoken {
+			} else if a.again = at < spoken; !a.again {
 				a.times += old.times
 				old.times = 0
 			} else {
 				x, y := &r.steps[old.step].access, &s.access
-				a.again = x.To == 0 || y.To == 0 || x.From <= y.To && y.From <= x.To
+				a.further = x.To > 0 && y.To > 0 && (x.From > y.To || y.From > x.To)
 			}
 		}
 		switch s.access.Kind {
@@ -202,7 +203,10 @@ func (r *Reading) actionLine(a *action) string {
 	}
 	s := &r.steps[a.step]
 	text := r.describeCall(s, a)
-	if a.again {
+	switch {
+	case a.further:
+		text += ", other lines"
+	case a.again:
 		text += " again"
 	}
 	if a.times > 1 {

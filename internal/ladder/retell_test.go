@@ -212,9 +212,9 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// A file is read again where the same lines are.
+// Other lines of a file are not read again.
 func TestReadAgain(t *testing.T) {
-	for offset, want := range map[string]string{"61": "read /w/a.go; read /w/a.go\n", "40": "read /w/a.go; read /w/a.go again\n"} {
+	for offset, want := range map[string]string{"61": "read /w/a.go; read /w/a.go, other lines\n", "40": "read /w/a.go; read /w/a.go again\n"} {
 		h := chat.NewHistory(chat.TextMessage(chat.User, "Mend it."))
 		h = h.Append(ranTool("1", "Read", `{"file_path":"/w/a.go","offset":1,"limit":60}`, "     1→package a\n     2→\n")...)
 		h = h.Append(chat.TextMessage(chat.Assistant, "Now the rest of it."))

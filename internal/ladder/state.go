@@ -239,15 +239,18 @@ func (f *filler) tellUncommitted() string {
 	if commit >= 0 {
 		when = " since the last commit"
 	}
-	for k := range f.steps[commit+1:] {
-		if s := &f.steps[commit+1+k]; s.kind == did && s.result != nil && work.StartsAgent(s.call.Name) && !work.OnlyExplores(s.call) {
+	for k := commit + 1; k < len(f.steps); k++ {
+		if s := &f.steps[k]; s.kind == did && s.result != nil && work.StartsAgent(s.call.Name) && !work.OnlyExplores(s.call) {
 			others = "; sub-agents may have changed more"
 		}
 	}
 	var names []string
 	newest := slices.SortedStableFunc(slices.Values(f.readPresent().listed), func(a, b *workset.File) int { return b.Edited - a.Edited })
 	for _, file := range newest {
-		if name := shortPath(f.folder, file.Path); file.IsUncommitted() && f.isOurs(file) && !ownSettings.MatchString(name) {
+		if !file.IsUncommitted() || !f.isOurs(file) {
+			continue
+		}
+		if name := shortPath(f.folder, file.Path); !ownSettings.MatchString(name) {
 			names = append(names, name)
 		}
 	}
