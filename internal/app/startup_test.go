@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/winnow-llm/winnow/internal/kit/race"
 )
 
 // TestStartup measures what a person waits for before the command begins. With
@@ -17,6 +19,7 @@ import (
 // do before main, which an import can ruin unnoticed, and with a limit that a
 // busy machine keeps too.
 func TestStartup(t *testing.T) {
+	race.Skip(t)
 	runs, _ := strconv.Atoi(os.Getenv("WINNOW_STARTUP"))
 	binary, err := exec.LookPath("winnow") // these tests under another name
 	if err != nil {
