@@ -197,8 +197,8 @@ func (l *lists) mergeTodo(t todo) {
 
 // readAgent reads the id of a sub-agent from the call that starts it.
 func (l *lists) readAgent(call *chat.Part, result string) {
-	id := agentID.FindStringSubmatch(result)
-	if id == nil || slices.ContainsFunc(l.agents, func(a agent) bool { return a.id == id[1] }) {
+	id := work.AgentID(result)
+	if id == "" || slices.ContainsFunc(l.agents, func(a agent) bool { return a.id == id }) {
 		return
 	}
 	task := ""
@@ -208,9 +208,5 @@ func (l *lists) readAgent(call *chat.Part, result string) {
 		}
 		return true
 	})
-	l.agents = append(l.agents, agent{id[1], task})
+	l.agents = append(l.agents, agent{id, task})
 }
-
-// agentID is an id with the name under which results tell it. It has a digit or
-// a mark in it, since a word is none.
-var agentID = regexp.MustCompile(`(?i)(?:agent|task|session|thread)[_ ]?id[ :="'` + "`" + `>*)]{1,6}([a-z]*[0-9_-][a-z0-9_-]{2,78}|[a-z0-9]+[0-9_-][a-z0-9_-]{0,78})`)

@@ -2,6 +2,7 @@ package work
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -211,6 +212,19 @@ func OnlyExplores(call *chat.Part) (found bool) {
 	})
 	return found
 }
+
+// AgentID returns the id under which a result says that an agent works; "" where it names
+// none.
+func AgentID(result string) string {
+	if m := agentID.FindStringSubmatch(result); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// agentID is an id with the name under which results tell it. It has a digit or
+// a mark in it, since a word is none.
+var agentID = regexp.MustCompile(`(?i)(?:agent|task|session|thread)[_ ]?id[ :="'` + "`" + `>*)]{1,6}([a-z]*[0-9_-][a-z0-9_-]{2,78}|[a-z0-9]+[0-9_-][a-z0-9_-]{0,78})`)
 
 // StartsAgent reports whether a tool of that name hands work to another agent.
 func StartsAgent(name string) bool {

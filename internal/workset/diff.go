@@ -49,6 +49,7 @@ func (d *divider) fileInDiff(dir, line string) (found string) {
 	if work.IsAbs(dir) || name == "" {
 		return ""
 	}
+	d.set.work.Spend(len(d.set.files))
 	for key := range d.set.files {
 		if strings.HasSuffix(key, "/"+name) {
 			if found != "" {

@@ -39,7 +39,7 @@ type Set struct {
 		edits(f *File, e *work.Op)
 	}
 
-	explorers []string // what the notifications of agents have that only look around
+	explorers []string // the ids of agents that only look around
 
 	reported chat.Part // a call that the client told last of those it made by itself
 
@@ -223,8 +223,11 @@ func (s *Set) readNotes(text string) {
 	if !anyNote.In(text) {
 		return
 	}
-	if find.Any(text, "<task-notification>", "<agent-notification>") && !find.Any(text, s.explorers...) {
-		s.doubtBySubAgent(text, s.tick())
+	if find.Any(text, "<task-notification>", "<agent-notification>") {
+		s.work.Spend(len(s.explorers) * (len(text) + 1))
+		if !find.Any(text, s.explorers...) {
+			s.doubtBySubAgent(text, s.tick())
+		}
 	}
 	for rest := text; ; {
 		i := strings.Index(rest, modifiedNote)
@@ -266,8 +269,8 @@ func (s *Set) takeResult(call, res *chat.Part, at moment) {
 	if work.StartsAgent(call.Name) {
 		if !work.OnlyExplores(call) {
 			s.doubtBySubAgent(res.Text, at)
-		} else if m := agentID.FindStringSubmatch(res.Text); m != nil {
-			s.explorers = append(s.explorers, "<task-id>"+m[1]+"<")
+		} else if id := work.AgentID(res.Text); id != "" {
+			s.explorers = append(s.explorers, id)
 		}
 		return
 	}
@@ -294,8 +297,6 @@ func (s *Set) takeResult(call, res *chat.Part, at moment) {
 		s.takeChange(c.Changes(), res, at)
 	}
 }
-
-var agentID = regexp.MustCompile(`agentId: (\w+)`)
 
 // doubtBySubAgent marks all files as ones that another agent may have changed, those above
 // all that its report names.
